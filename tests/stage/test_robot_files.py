@@ -471,3 +471,13 @@ def test_impossible_links_warn_by_name():
     with pytest.warns(ImpossibleBodyWarning, match="'a'.*I1 . I2 >= I3") as told:
         ap.Chain.from_urdf(text)
     assert told[0].filename == __file__  # and at the line that read the file
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_file_is_read_in_its_own_encoding(tmp_path, encoding, declared):
+    """PowerShell redirects what a program prints into UTF-16, with or without a declaration of what it was."""
+    head = f"<?xml version='1.0' encoding='{encoding.removesuffix('-sig')}'?>\n" if declared else ""
+    text = head + robot(link("a", c="0.1 0 0"), joint("j", "base", "a", "continuous", "0 0 1")) + "\n"
+    (tmp_path / "robot.urdf").write_text(text, encoding=encoding)
+    assert [q.name for q in ap.Chain.from_urdf(tmp_path / "robot.urdf").coordinates] == ["j"]

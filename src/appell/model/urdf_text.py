@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -73,6 +74,12 @@ class RobotText:
     folder: Path
 
 
+def _recoded(text: str) -> bytes:
+    """A text in UTF-8, whatever encoding it says it had."""
+    declared = text.startswith("<?xml") and "?>" in text
+    return (text[text.index("?>") + 2 :] if declared else text).encode()
+
+
 def parsed(source: str | Path) -> RobotText:
     """A URDF file as data.
 
@@ -81,9 +88,7 @@ def parsed(source: str | Path) -> RobotText:
     """
     text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
     if text.startswith("<"):
-        data, folder, what = text.encode(), Path(), "The text"
-        if text.startswith("<?xml"):
-            data = text[text.index("?>") + 2 :].encode() if "?>" in text else data  # text has no encoding any more
+        data, folder, what = _recoded(text), Path(), "The text"
     else:
         if not isinstance(source, str | PathLike):
             raise ModelError(f"Give the path of a URDF file or its text, got {source!r}.")
@@ -91,6 +96,8 @@ def parsed(source: str | Path) -> RobotText:
         if not str(source) or not path.is_file():
             raise ModelError(f"There is no URDF file {str(source)!r}.")
         data, folder, what = path.read_bytes(), path.parent, str(source)
+        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # as PowerShell redirects what xacro prints
+            data = _recoded(data.decode("utf-16", "replace"))
     try:
         root = ElementTree.fromstring(data.strip(b"\0 \t\r\n"))
     except (ElementTree.ParseError, ValueError, LookupError) as error:
