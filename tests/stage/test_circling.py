@@ -98,6 +98,26 @@ def test_a_bicycle_rides_in_a_circle_without_hands():
         ap.equilibrium(bicycle, {"yaw.rate": 0.3, "spin_r.rate": -15.0})
 
 
+def test_a_skate_with_drag_needs_a_force_and_a_torque():
+    """Newton and Euler about the blade, the mass centre a beside it: m a w^2 is missing from the drag, m a v w adds."""
+    x, y, h = ap.coordinates("x y h")
+    push, turn = ap.inputs("push turn")
+    ground = ap.Frame("ground")
+    frame = ground.rotate("z", h)
+    skate = ap.RigidBody("skate", 2.0, ground.point(x, y, 0) + 0.1 * frame.x, frame, (0, 0, 0.1))
+    drag = ap.Generalized({x: -0.5 * x.rate, y: -0.5 * y.rate, h: -0.2 * h.rate})
+    drives = [ap.Force(push * frame.x, skate), ap.Torque(turn * ground.z, skate)]
+    blade = ap.Rolling(skate, ground.point(x, y, 0), along=[frame.y], name="blade")
+    model = ap.Model(ground, (x, y, h), [skate], [drag, *drives], [blade])
+    circle = ap.equilibrium(model, {"x.rate": 2.0, "h.rate": 0.5})
+    assert circle["push"] == pytest.approx(0.5 * 2 - 2 * 0.1 * 0.5**2, rel=1e-12)
+    assert circle["turn"] == pytest.approx(0.2 * 0.5 + 2 * 0.1 * 2 * 0.5, rel=1e-12)
+    assert circle["blade"] == pytest.approx(2 * 2 * 0.5, rel=1e-12)  # m v w
+    assert ap.stability(circle).verdict.name == "ASYMPTOTIC"
+    family = ap.equilibrium(model, {"h.rate": 0.5})  # of circles at every speed
+    assert (family.freedom, len(family.branches)) == (1, 1)
+
+
 def test_a_heading_on_a_slope_is_not_left_aside():
     """Weight along the ground tells one heading from another: nothing goes round steadily."""
     model = vehicle()

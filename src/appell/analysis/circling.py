@@ -47,8 +47,8 @@ def circling(system: System, wishes: Wishes, starts: int, rng: np.random.Generat
         search = _Search(point, tangent, wishes, aside)
         found = search.roots(min(starts, STARTS), rng) if asked <= aside else []
         if found:
-            made = tuple(search.made(root) for root in found)
-            return replace(made[0], branches=made)
+            first, *others = [search.made(root) for root in found]
+            return replace(first, branches=(first, *(e for e in others if not e.freedom)))  # one of each family
     return None
 
 
