@@ -107,6 +107,25 @@ def test_what_stands_still_cannot_be_followed(seen, tmp_path):
     assert not menu.is_visible()
 
 
+def test_a_satellite_in_orbit_is_drawn_to_the_millimetre(seen, tmp_path):
+    """Places in orbit have the digits that parts of a satellite need; 32-bit floats tell half a metre."""
+    place, turn, ground = ap.coordinates("x y z", "m"), ap.coordinates("turn", "rad"), ap.Frame("ground")
+    bus = ap.RigidBody("bus", 100, ground.point(*place), ground.slide(place[0]), (10, 15, 20))
+    mast = ground.at(bus.center).pin(turn)
+    tip = ap.Particle("tip", 1e-3, mast.point(2, 0, 0))
+    pull = ap.Potential(-3.986e16 / bus.center.norm)
+    start = {place[0]: 7e6, place[1].rate: 7546.0, turn.rate: 0.01}
+    scene = run(ap.Model(ground, (*place, turn), [bus, tip], [pull], start=start), 3000.0).animate(tmp_path / "o.html")
+    seen.open(tmp_path / "o.html").until("globalThis.appell && appell.viewers[0].drawn > 2")
+    k = 60
+    seen.page.evaluate(f"appell.viewers[0].pause(), appell.viewers[0].seek({scene.values.times[k]})")
+    told = seen.page.evaluate("""appell.viewers[0].scene.solids.map(({ point }) => {
+        const { course, camera } = appell.viewers[0];
+        return course.point(point, camera.position.clone()).toArray(); })""")
+    places = [scene.values.points[solid.point][k] for solid in scene.solids]
+    np.testing.assert_allclose(np.subtract(*told), np.subtract(*places), rtol=0, atol=1e-3)
+
+
 def test_keys_work_before_anything_was_clicked(seen, disk):
     seen.open(disk).until("globalThis.appell && appell.viewers.length == 1 && appell.viewers[0].playing")
     seen.page.keyboard.press("End")

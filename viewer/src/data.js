@@ -16,7 +16,7 @@ export class Course {
   constructor(data) {
     this.times = doubles(data.times);
     this.count = this.times.length;
-    this.points = floats(data.points);
+    this.points = (data.wide ? doubles : floats)(data.points);
     this.turns = shorts(data.turns);
     this.vectors = floats(data.vectors);
     this.scalars = floats(data.scalars);

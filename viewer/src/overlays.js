@@ -28,7 +28,7 @@ export class Trace {
   constructor(data, course, plain) {
     this.course = course;
     const start = 3 * data.point * course.count;
-    const places = course.points.subarray(start, start + 3 * course.count);
+    const places = new Float32Array(course.points.subarray(start, start + 3 * course.count));
     this.object = new THREE.Group();
     if (course.count < 2) return;
     this.past = line(places, data.color, 2.6, { opacity: 0.95 });

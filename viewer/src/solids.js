@@ -80,9 +80,14 @@ export class Many {
   }
 
   update() {
+    // As seen from the first of them: the graphics card has 32-bit numbers, which are coarse far from the origin.
+    const base = this.object.position;
     this.members.forEach(({ object, update }, i) => {
       update(object);
+      if (i === 0) base.copy(object.position);
+      object.position.sub(base);
       object.updateMatrix();
+      object.position.add(base);
       this.object.setMatrixAt(i, object.visible ? object.matrix : HIDDEN);
     });
     this.object.instanceMatrix.needsUpdate = true;

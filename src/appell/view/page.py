@@ -42,6 +42,7 @@ def font() -> str:
 
 DIRECTIONS = 160  # in which the outermost points of a scene are told to the camera
 FAR = 30  # sizes of a scene
+WIDE = 1e4  # sizes of a scene that its ways go far, from which 32-bit floats cannot tell its points apart
 LARGEST = float(np.finfo("f4").max)
 
 
@@ -145,13 +146,13 @@ def poster(name: str, scene: Scene) -> str:
 
 
 def _packed(array: np.ndarray, kind: str) -> str:
-    if kind == "<f4":  # what grew beyond all bounds before a run ended
+    if kind in ("<f4", "<f8"):  # what grew beyond all bounds before a run ended
         array = np.clip(array, -LARGEST, LARGEST)
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
 def scene_data(scene: Scene) -> dict[str, Any]:
-    """A scene as plain data; numbers over time are packed as 32-bit floats, attitudes as 16-bit ones."""
+    """A scene as plain data; numbers over time are packed as 32-bit floats where these do, attitudes as 16-bit ones."""
     away = _away(scene)
     values = scene.values
     turns = np.round(quaternions(values.turns) * 32767)
@@ -160,6 +161,7 @@ def scene_data(scene: Scene) -> dict[str, Any]:
     reach = float(np.linalg.norm(high - low)) / 2
     floor = None if scene.floor is None else scene.floor - away @ scene.ground
     seen = outline(scene, sphere(DIRECTIONS)) - (0 if scene.follow >= 0 else center + away)
+    wide = bool(reach > WIDE * scene.size)
     fine = 5 - int(np.floor(np.log10(scene.size)))
     top = largest(scene.arrows)
     top |= dict.fromkeys(top.keys() & SHARED, max((top[k] for k in SHARED if k in top), default=1.0))
@@ -168,7 +170,8 @@ def scene_data(scene: Scene) -> dict[str, Any]:
         "floor": floor, "ground": scene.ground, "size": scene.size, "unit": scene.unit, "center": center,
         "outline": np.round(seen, fine), "reach": max(reach, 1e-6 * scene.size),
         "extent": max(2 * reach, scene.size), "follow": scene.follow, "events": [list(e) for e in scene.events],
-        "times": _packed(values.times, "<f8"), "points": _packed(values.points - away, "<f4"),
+        "times": _packed(values.times, "<f8"),
+        "points": _packed(values.points - away, "<f8" if wide else "<f4"), "wide": wide,
         "turns": _packed(turns, "<i2"), "vectors": _packed(values.vectors, "<f4"),
         "scalars": _packed(values.scalars, "<f4"),
         "solids": [{"name": s.name, "point": s.point, "turn": s.turn, "color": s.color,
