@@ -29,6 +29,8 @@ from appell.model.symbols import Letter, key, letters_in, listed
 from appell.model.values import chosen, formula_of, unknown
 
 if TYPE_CHECKING:
+    from appell.analysis.mode import Mode
+
     StateSpace = Any
 
 OFF = 10.0  # how many times what a start may leave of a row, a point that is linearised about may
@@ -83,10 +85,25 @@ class Linearization:
         return ordered(np.linalg.eigvals(self.A))
 
     @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """Natural frequencies, damping and shapes, the slowest oscillation first; see `Mode`."""
+        from appell.analysis.mode import modes
+
+        return modes(self)
+
+    @cached_property
     def units(self) -> np.ndarray:
         """Natural sizes of the states, powers of two: matrices in these units do not know those of the model."""
         places = [self.tangent.names.index(s) for s in self.states]
         return 2.0 ** np.round(np.log2(self.tangent.units[places]))
+
+    def unit(self, name: str) -> float:
+        """The natural size of an entry of (q, u, z).
+
+        Args:
+            name: Its name.
+        """
+        return float(self.tangent.units[self.tangent.names.index(name)])
 
     @cached_property
     def ignorable(self) -> tuple[str, ...]:
