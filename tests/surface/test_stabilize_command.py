@@ -61,6 +61,30 @@ model = ap.Model(ground, q, [bob], [ap.Generalized({{q: u}}){load}], values={{m:
     assert light[0] < 3 * 0.1 * 9.81 * 0.3  # the stiffness of gravity, and not much more
 
 
+def test_an_input_is_measured_by_those_in_its_unit(call, tmp_path):
+    """The thrust of a lander carries its weight; the angle of its engine holds nothing, and knows of no newtons."""
+    (tmp_path / "lander.py").write_text("""
+import appell as ap
+x, z, tilt = ap.coordinates("x z tilt", "m m rad")
+T, angle = ap.inputs("T angle", "N rad")
+m, ground = ap.parameters("m", "kg"), ap.Frame("ground")
+body = ground.at(ground.point(x, 0, z)).rotate("y", tilt)
+lander = ap.RigidBody("lander", m, body.origin, body, (m / 2, m / 2, m / 2))
+engine = ap.Force(T * body.rotate("y", angle).z, body.point(0, 0, -1.5), lander)
+model = ap.Model(ground, (x, z, tilt), [lander], [ap.Gravity(-9.81 * ground.z), engine])
+""")
+
+    def designed(mass):
+        result = call("stabilize", tmp_path / "lander.py", "--want", "x=0,z=1", "--set", f"m={mass}", "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    light, heavy = designed(1), designed(1000)
+    np.testing.assert_allclose(light["K"][1], heavy["K"][1], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(np.array(light["K"][0]) * 1000, heavy["K"][0], rtol=1e-6, atol=1e-3)
+    assert np.abs(heavy["K"][1]).max() < 1.0  # radians for a metre
+
+
 ROLLER = """
 import appell as ap
 

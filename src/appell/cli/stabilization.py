@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -189,11 +190,19 @@ class Stabilization:
         weights = {**dict.fromkeys(self.lin.states, 1.0), **self.weights} if self.weights else bryson
         if self.price is not None:
             return weights, self.price
-        moved = self._moving_inputs(bryson)
-        largest = max((abs(e) for e in self.rest.inputs.values()), default=0.0)
-        if largest <= 1e-6 * max(moved.values()):  # zero, as far as rounding can tell
-            return weights, [moved[w] ** -2 for w in self.used]
-        return weights, [max(abs(self.rest.inputs[w]), 0.1 * largest) ** -2 for w in self.used]
+        return weights, [size**-2 for size in self._input_sizes(self._moving_inputs(bryson))]
+
+    def _input_sizes(self, moved: dict[str, float]) -> Iterator[float]:
+        """What is acceptable of each input: its holding value, or a tenth of the largest one in its unit.
+
+        If nothing in its unit need be held: what moves the system.
+        """
+        units = {w.label: w.unit for w in self.rest.system.model.inputs}
+        for w in self.used:
+            alike = [v for v in self.rest.inputs if units[v] == units[w]]
+            held = max(abs(self.rest.inputs[v]) for v in alike)
+            still = held <= 1e-6 * max(moved[v] for v in alike if v in moved)  # zero, as far as rounding can tell
+            yield moved[w] if still else max(abs(self.rest.inputs[w]), 0.1 * held)
 
     def _moving_inputs(self, weights: dict[str, float]) -> dict[str, float]:
         """For each input what it takes to hold a coordinate at its acceptable deviation.
