@@ -61,6 +61,18 @@ model = ap.Model(ground, q, [bob], [ap.Generalized({{q: u}}){load}], values={{m:
     assert light[0] < 3 * 0.1 * 9.81 * 0.3  # the stiffness of gravity, and not much more
 
 
+def test_nothing_is_held_where_nothing_is_free(call, assert_fails, tmp_path):
+    path = tmp_path / "drawn.py"
+    path.write_text("""
+import appell as ap
+x, u, ground = ap.coordinates("x"), ap.inputs("u"), ap.Frame("ground")
+block, push = ap.Particle("block", 1, ground.point(x)), ap.Generalized({x: u})
+model = ap.Model(ground, x, [block], [push], [ap.Programmed(x - ap.t, "line")], name="drawn", values={u: 0})
+""")
+    for wanted in ([], ["--want", "x=1"]):
+        assert_fails(call("stabilize", path, *wanted), "The rows of 'drawn' (line) leave no freedom to control")
+
+
 def test_an_input_is_measured_by_those_in_its_unit(call, tmp_path):
     """The thrust of a lander carries its weight; the angle of its engine holds nothing, and knows of no newtons."""
     (tmp_path / "lander.py").write_text("""

@@ -86,6 +86,12 @@ class Stabilization:
         if self.rate is not None and self.runs:
             raise ControlError("--runs is for a feedback that acts continuously; leave out --rate or --runs.")
         system = compile(derive(self.model, self.formulation)).bind(self.values)
+        if self.model.degrees_of_freedom < 1:
+            rows = ", ".join(row.name for row in (*self.model.rows, *self.model.programme))
+            raise ControlError(
+                f"The rows of {self.model.name!r} ({rows}) leave no freedom to control; leave some out. A programme is "
+                "followed by `appell track`."
+            )
         return equilibrium(system, self.wanted or self.suggested(system), guess=self.guess)
 
     @cached_property
