@@ -154,9 +154,13 @@ class Equations:
 
     @cached_property
     def quasi_velocities(self) -> dict[Speed, ca.SX]:
-        """The speeds that the user chose, in q, v, p and t: states, or, if nonlinear in the rates, formulas in them."""
-        lower, chosen = self.mechanics.variables.lower, self.formulation.speeds or {}
-        return {u: lower(sp.sympify(formula)) for u, formula in chosen.items() if isinstance(u, Speed)}
+        """Speeds of the user's, and angular velocities in place of rates, in q, v, p and t.
+
+        They are states, or, if nonlinear in the rates or dependent in the present choice of speeds, formulas in them.
+        """
+        lower, axes, chosen = self.mechanics.variables.lower, self.formulation.angular, self.formulation.speeds or {}
+        turning = [] if axes is None else self.mechanics.turning(axes).formulas
+        return {u: lower(sp.sympify(e)) for u, e in (*chosen.items(), *turning) if isinstance(u, Speed)}
 
     @property
     def driven(self) -> tuple[Evolving, ...]:
@@ -235,7 +239,8 @@ class Equations:
             s: g for s, g in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)
         }
         leaves.update({q.rate: self.chart.K[i] for i, q in enumerate(self.model.coordinates)})
-        leaves.update({u: self.chart.in_speeds(graph) for u, graph in self.quasi_velocities.items()})
+        others = {u: graph for u, graph in self.quasi_velocities.items() if u not in self.speeds}
+        leaves.update({u: self.chart.in_speeds(graph) for u, graph in others.items()})
         leaves.update({s: self.chart.u[i] for i, s in enumerate(self.speeds)})
         return leaves
 

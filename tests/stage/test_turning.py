@@ -213,20 +213,37 @@ def test_a_model_without_quaternions_of_coordinates():
     assert len(found.formulations) > len(ap.verify(model, states=4).formulations)
 
 
-def test_an_angular_velocity_is_known_where_it_is_no_speed_any_more():
-    turn, ground = ap.coordinates("a b c d"), ap.Frame("ground")
+@pytest.mark.parametrize("axis", "xyz")
+def test_an_angular_velocity_is_known_where_it_is_no_speed(axis):
+    """Along a motion whose speeds change: as a quantity with its rate, in an event, in a law, in a sweep."""
+    turn, ground, push = ap.coordinates("a b c d"), ap.Frame("ground"), ap.inputs("push")
     frame = ground.spherical(*turn)
     top = ap.RigidBody("top", 1.0, frame.point(0, 0, 0.3), frame, (0.2, 0.3, 0.1))
     level = ap.Holonomic(frame.x.dot(ground.z), "level")
-    model = ap.Model(ground, turn, [top], [ap.Gravity(-9.81 * ground.z)], [level])
+    forces = [ap.Gravity(-9.81 * ground.z), ap.Torque(push * frame.z, top)]
+    model = ap.Model(ground, turn, [top], forces, [level], values={push: 0.0})
     system = ap.compile(ap.derive(model, ap.GibbsAppell(angular="own"))).bind()
     start = system.consistent(near={"a": 0.9, "b": 0.2, "d": 0.1, "b.rate": 1.0, "d.rate": 1.0})
-    motion = ap.simulate(system, start, until=1.0)
+    w, formula = ap.speeds(f"w_top_{axis}"), frame.angular_velocity.dot(getattr(frame, axis))
+
+    def run(**options):
+        return ap.simulate(system, start, until=1.0, points=11, **options)
+
+    motion = run()
     assert len(motion.info["switches"]) >= 2
-    for name, formula in zip("xyz", frame.components(frame.angular_velocity), strict=True):
-        if (label := f"w_top_{name}") in motion.columns:
-            np.testing.assert_allclose(motion[label], motion[formula], rtol=0, atol=1e-12)
-            assert np.ptp(motion.columns[label]) > 0.1
+    for one, other in ((w, formula), (w.rate, formula.diff(ap.t)), (w * turn[0].derivative(3), None)):
+        other = formula * turn[0].derivative(3) if other is None else other
+        np.testing.assert_allclose(motion[one], motion[other], rtol=0, atol=1e-9)
+    middle = float(np.median(motion[w]))
+    happened = [
+        [o.t for o in run(events=[ap.Event(e - middle)]).occurrences if o.name == "event"] for e in (w, formula)
+    ]
+    assert happened[0] == pytest.approx(happened[1], abs=1e-9)
+    assert happened[0]
+    ends = [run(inputs={push: -e / 5}).states([1.0])[0] for e in (w, formula)]
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-9)
+    swept = ap.sweep(system, {push: [0.0, 0.1]}, start=start, until=1.0, outputs={"w": w, "same": formula})
+    np.testing.assert_allclose(swept["w"], swept["same"], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("formulation", [None, ap.GibbsAppell(), ap.Recursive(), ap.Multipliers()])

@@ -37,7 +37,7 @@ def check_names(equations: Equations, *given: Values) -> None:
     """Raise if starting values have names that no entry of the state has."""
     model = equations.model
     known = tuple(dict.fromkeys((*names_of(model), *(s.label for s in equations.speeds), *rate_names(model))))
-    curved = [u.label for u in equations.quasi_velocities if u.label not in known]
+    curved = [u.label for u in equations.formulation.speeds or () if u.label not in known]
     for values in given:
         for label in values:
             if label in curved:

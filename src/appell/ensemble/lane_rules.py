@@ -107,13 +107,13 @@ class LaneRules:
         resets = {i: self._reset(code, i) for i, event in enumerate(self.events) if event.reset}
         plain = {i: reset.function for i, reset in resets.items() if reset.plain}
         flow = self.kinks.flow(code, family)
-        return lane_graphs(code, flow, family, self.system.equations, self.columns, self.masses, plain)
+        return lane_graphs(code, flow, family, self.columns, self.masses, plain)
 
     def kernel(self, code: Code | None = None, family: tuple[int, ...] = ()) -> Kernel:
         """The compiled functions of one choice of speeds, where some kinks may slide; made once."""
         code = self.system.code if code is None else code
         events = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in self.events)
-        known = _kernels(code, self.system.equations.split, events, self.columns, self.kinks.located, family)
+        known = _kernels(code, events, self.columns, self.kinks.located, family)
         compiled = self.settings.compiled
         if compiled not in known:
             given = self.given

@@ -18,7 +18,6 @@ from typing import Any
 import casadi as ca
 
 from appell.code.code import HUGE, Code
-from appell.equations import Equations
 from appell.graph.kinks import has_kinks
 from appell.kinematics.split import Split
 from appell.motion import forks, gradients
@@ -81,7 +80,6 @@ def lane_graphs(
     code: Code,
     flow: Flow,
     family: tuple[int, ...],
-    original: Equations,
     columns: Sequence[Any],
     masses: Sequence[Any],
     resets: Mapping[int, ca.Function],
@@ -92,18 +90,17 @@ def lane_graphs(
         code: The equations in that choice.
         flow: Their right-hand side and what is looked at along it, with the modes of kinks behind the parameters.
         family: The kinks along which it may slide.
-        original: The equations as the user has them, to which quasi-velocities in formulas belong.
         columns: Formulas to tabulate.
         masses: Formulas of masses that must stay positive.
         resets: The new x(t, x, w, p) right behind events, by the number of the event.
     """
     equations = code.equations
-    lane = _Lane(code, flow, [formula_function(equations, original, m) for m in masses])
+    lane = _Lane(code, flow, [formula_function(equations, m) for m in masses])
     functions = lane.steps()
     t, x, w, p, onto = lane.t, lane.x, lane.w, lane.p, lane.onto
     for i, behind in resets.items():
         functions[f"reset{i}"] = lane.function(f"reset{i}", lane.short, onto(t, behind(t, x, w, p), w, p))
-    values = lane.table([formula_function(equations, original, column) for column in columns], family)
+    values = lane.table([formula_function(equations, column) for column in columns], family)
     if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
         functions["table"] = lane.function("table", lane.short, values)
     if masses:

@@ -8,19 +8,16 @@ import sympy as sp
 from appell.code.code import Code
 from appell.equations import Equations
 from appell.errors import ModelError
-from appell.graph.lower import Lowering
 from appell.kinematics.acceleration_energies import acceleration_energy
-from appell.model.symbols import Coordinate, Letter, Rate, letters_in
+from appell.model.symbols import Coordinate, Rate, letters_in
 from appell.motion.flow import Flow
 
 
-def formula_function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
+def formula_function(equations: Equations, formula: sp.Expr) -> ca.Function:
     """A formula as a function of t, x, w, p in the present choice of speeds, and of q'', q''', ... if it has them."""
-    leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
-    missing = {s for s in letters_in(formula) if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
     order = order_of(formula)
     rates = rates_of_rates(equations, order)
-    graph = equations.formula(formula, rates) if not missing else equations.in_state(_in_rates(original, formula))
+    graph = equations.formula(formula, rates)
     needed = rates if order > 2 or ca.depends_on(graph, rates[0]) else []
     return ca.Function("formula", [*equations.arguments, *needed], [ca.densify(graph)])
 
@@ -77,12 +74,3 @@ def refuse_unknown_rates(equations: Equations, order: int) -> None:
             "function does not tell. Give the inputs as formulas in time and state, or hold them between samples by "
             "rate=..."
         )
-
-
-def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
-    """A formula with quasi-velocities written in q and q'."""
-    memo = {s: g for s, g in original.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
-    memo.update({s: original.chart.formulas[i] for i, s in enumerate(original.speeds)})
-    memo.update({q.rate.rate: original.mechanics.a[i] for i, q in enumerate(original.model.coordinates)})
-    memo.update({z.rate: original.mechanics.variables.zdot[i] for i, z in enumerate(original.model.states)})
-    return Lowering(memo)(formula)

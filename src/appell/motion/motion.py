@@ -230,10 +230,9 @@ class Motion:
             raise AppellError(
                 f"A file keeps only the table of a motion, without {quoted(formula)}; give it to simulate as an output."
             )
-        original = self.system.equations
         if self.law is not None:
-            refuse_unknown_rates(original, order_of(formula))
-        return self._along(lambda present: formula_function(present, original, formula), times, formula)
+            refuse_unknown_rates(self.system.equations, order_of(formula))
+        return self._along(lambda equations: formula_function(equations, formula), times, formula)
 
     def acceleration_energy(self, p: int = 1) -> DataArray:
         r"""The acceleration energy of order p along the motion, $E_A^{(p)} = \tfrac12\int|x^{(p+1)}|^2\,dm$.
@@ -301,7 +300,7 @@ class Motion:
         self.info["state"] = [s.label for s in letters]
         for i, letter in enumerate(letters):
             self.columns[letter.label], self.units[letter.label] = table[:, i], letter.unit
-        for speed in (*equations.speeds, *equations.quasi_velocities):
+        for speed in (*equations.speeds, *(equations.formulation.speeds or ())):
             if speed.label not in self.columns:
                 self.columns[speed.label], self.units[speed.label] = self.evaluate(speed), speed.unit
         held = self.law is None and any(s.w is not self.stretches[0].w for s in self.stretches)
@@ -339,7 +338,7 @@ class Motion:
         model = self.system.model
         order = max(2, label.count(".rate"))
         letters: list[Letter] = [*(q.derivative(order) for q in model.coordinates), *(z.rate for z in model.states)]
-        letters += [u.rate for u in self.system.equations.quasi_velocities]
+        letters += [s for u in self.system.equations.quasi_velocities for s in (u, u.rate)]
         return {letter.label: letter for letter in (*letters, *model.inputs, *model.parameters, t)}.get(label)
 
     @cached_property

@@ -186,11 +186,11 @@ class _Course:
 
     def _slopes_of(self, stretch: Stretch, formulas: list[Any]) -> ca.Function:
         """Slopes of formulas as a function of t, x, w, (p, s, sizes) and S."""
-        code, original = stretch.code, self.motion.system.equations
+        code = stretch.code
         t, x, w, P = arguments = flow_of(stretch).rhs.sx_in()
         found = []
         for formula in formulas:
-            function = formula_function(code.equations, original, formula)
+            function = formula_function(code.equations, formula)
             if function.n_in() > len(arguments):
                 function = with_rates(function, code, stretch.flow)
             else:
