@@ -43,6 +43,7 @@ def timeless(
 def _timed(name: str) -> EquilibriumError:
     return EquilibriumError(
         f"{name!r} depends on time explicitly, and equilibria are looked for where nothing does; leave the "
-        "time-dependent part out of the model, or give it by an input. A base with a constant acceleration a does not "
-        "matter if its place is a formula, ground.at(ground.point(a*ap.t**2/2, 0)), and no Prescribed coordinate."
+        "time-dependent part out of the model, or give it by an input. A base that does not turn may have a "
+        "constant acceleration a if its place is a formula, ground.at(ground.point(a*ap.t**2/2, 0)), and no Prescribed "
+        "coordinate."
     )
