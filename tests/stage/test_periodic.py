@@ -262,4 +262,6 @@ def test_a_picture_of_what_comes_back_and_of_the_multipliers(tmp_path):
     _, circle = unstable.plot().panels
     names = {line.name: line for line in circle.items}
     np.testing.assert_allclose(names["outside the unit circle"].x, unstable.multipliers.real)
-    assert "6.66328686" in unstable._repr_html_()
+    page = unstable._repr_html_()
+    assert "6.66328686" in page
+    assert "Periodic motion</h4>" in page

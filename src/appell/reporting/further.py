@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from appell.analysis.certificate import Certificate, Verdict
@@ -59,12 +60,14 @@ def _certificate(thing: Certificate, title: str) -> Section:
 def _anything(thing: Any, title: str) -> Section:
     """What prints itself, with its plot if it is of appell and has one; those of others draw where they like."""
     blocks: list[Block] = [Code("text", str(thing))]
+    name, ours = type(thing).__name__, type(thing).__module__.partition(".")[0] == OWN
     plot = getattr(thing, "plot", None)
-    if callable(plot) and type(thing).__module__.partition(".")[0] == OWN:
+    if callable(plot) and ours:
         try:
             made = plot()
         except TypeError:
             made = None
         if isinstance(made, Plot):
             blocks.append(Shown(made))
-    return Section(title or type(thing).__name__, tuple(blocks))
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize() if ours else name
+    return Section(title or words, tuple(blocks))
