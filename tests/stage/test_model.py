@@ -515,3 +515,11 @@ def test_drives_stand_in_the_order_of_what_they_drive():
     )
     assert [w.name for w in more.inputs] == [*(f"tau{i}" for i in range(1, 13)), "a_push"]
     assert [p.name for p in more.parameters] == ["k9", "k10"]
+
+
+def test_a_parameter_that_a_model_has_may_be_added_again():
+    one = model().with_parameters(k, m, k)
+    assert [s.name for s in one.parameters if s in (k, m)] == ["m", "k"]
+    assert len(one.parameters) == len(model().parameters) + 1
+    with pytest.raises(ModelError, match="The name 'x' is used for two different things"):
+        model().with_parameters(ap.parameters("x"))

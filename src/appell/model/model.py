@@ -289,9 +289,10 @@ class Model:
         """The same model with further parameters, for laws of inputs that contain them: gains, amplitudes.
 
         Args:
-            letters: Parameters that no formula of the model contains; a chain has numbers for those of its tool.
+            letters: Parameters that no formula of the model contains; those that it has already stay as they are. A
+                chain has numbers for those of its tool.
         """
-        taken = {s.name for s in (*self.coordinates, *self.states, *self.parameters, *self.inputs)}
+        taken = {s.name: s for s in (*self.coordinates, *self.states, *self.parameters, *self.inputs)}
         for letter in letters:
             if isinstance(letter, Mapping):
                 raise ModelError(
@@ -300,11 +301,12 @@ class Model:
                 )
             if not isinstance(letter, Parameter):
                 raise ModelError(f"{letter!r} is not a parameter; make it by appell.parameters({str(letter)!r}).")
-            if letter.name in taken:
+            if taken.setdefault(letter.name, letter) != letter:
                 raise ModelError(f"The name {letter.name!r} is used for two different things; rename one of them.")
         twin, spare = copy(self), self.spare_values
         told = {s.label: spare[s.label] for s in letters if s.label in spare}
-        vars(twin).update(parameters=(*self.parameters, *letters), values={**self.values, **told})
+        parameters = tuple(dict.fromkeys((*self.parameters, *letters)))
+        vars(twin).update(parameters=parameters, values={**self.values, **told})
         return twin
 
     def draw(
