@@ -71,6 +71,24 @@ def test_dependent_coordinates_move_along():
     assert all(abs(mode.shape["z"]) < 1e-9 for mode in ball.modes)
 
 
+def test_a_run_begins_in_the_mode_where_coordinates_run():
+    """The wobble of a disk that rolls, the nutation of a conical pendulum: rates of what runs on move along."""
+    disk = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    a, turn = ap.coordinates("a turn", "rad")
+    arm = ground.rotate("z", turn).rotate("y", -a)
+    bob = ap.Particle("bob", 1.0, ground.origin - arm.z)
+    model = ap.Model(ground, (a, turn), [bob], [ap.Gravity(-9.81 * ground.z)], name="conical pendulum")
+    cone = {"a": 0.5, "turn.rate": np.sqrt(9.81 / np.cos(0.5))}
+    for steady, name in (
+        (ap.equilibrium(disk, {"spin.rate": 8.0}), "lean"),
+        (ap.equilibrium(ap.compile(ap.derive(model)), cone), "a"),
+    ):
+        mode = ap.linearize(steady).modes[0]
+        motion = ap.simulate(steady.system, mode.start(1e-5), 1 / mode.frequency)
+        moved = motion.columns[name] - steady.state[name]
+        np.testing.assert_allclose(moved, 1e-5 * np.cos(mode.root.imag * motion.times), atol=1e-9)
+
+
 def test_a_rotor_whirls_both_ways():
     """(A s^2 + k) a + C W s b = 0: backward and forward whirl, the axes a quarter of a turn apart."""
     a, b, spin = ap.coordinates("a b spin", "rad")

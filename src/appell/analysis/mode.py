@@ -36,11 +36,13 @@ class Mode:
         lin: The first approximation.
         root: $\lambda$; of a pair the one that is above the real axis.
         shape: s for every coordinate and extra state, dependent ones too; the largest displacement is 1.
+        eta: The same for every state of the first approximation, rates too.
     """
 
     lin: Linearization
     root: complex
     shape: Mapping[str, complex]
+    eta: Mapping[str, complex]
 
     @property
     def frequency(self) -> float:
@@ -58,9 +60,12 @@ class Mode:
         Args:
             amplitude: Of the largest displacement; two tenths of a radian, or of what lengths are like, if left out.
         """
-        t, state = self.lin.at.state.t, self._states(self._amplitude(amplitude), self.root, np.zeros(1))[0]
-        near = State(self.lin.model, state, t).to_dict()
-        return self.lin.at.system.consistent(near=near, t=t)
+        lin, size = self.lin, self._amplitude(amplitude)
+        rest = lin.at.state
+        keep = {name: lin.tangent.value(name) + size * e.real for name, e in self.eta.items()}
+        keep |= {name: rest[name] for name in lin.dropped}
+        near = State(lin.model, self._states(size, self.root, np.zeros(1))[0], rest.t).to_dict()
+        return lin.at.system.consistent(keep, {name: e for name, e in near.items() if name not in keep}, rest.t)
 
     def animate(self, path: str | Path | None = None, amplitude: float | None = None, look: Any = None) -> Any:
         """The shape in motion, neither growing nor dying away, on the constraints.
@@ -148,5 +153,7 @@ def modes(lin: Linearization) -> tuple[Mode, ...]:
         largest = int(np.argmax(np.abs(s) / sizes))
         if s[largest] == 0:
             continue
-        found.append(Mode(lin=lin, root=complex(root), shape=dict(zip(kept, (s / s[largest]).tolist(), strict=True))))
+        shape = dict(zip(kept, (s / s[largest]).tolist(), strict=True))
+        eta = dict(zip(lin.states, (units * vector / s[largest]).tolist(), strict=True))
+        found.append(Mode(lin=lin, root=complex(root), shape=shape, eta=eta))
     return tuple(sorted(found, key=lambda mode: (mode.root.imag == 0, abs(mode.root))))
