@@ -211,6 +211,48 @@ def test_resonance_of_duffing_step_by_step():
         ap.periodic(driven, {a: 0.0}, 3.0, inputs={tau: lambda s: np.cos(2 * s)})
 
 
+def test_a_rest_under_a_drive_has_multipliers():
+    """Mathieu's equation at rest, and Stephenson's pendulum upright on a support that shakes."""
+    w = ap.parameters("w")
+    system = on_a_line(-(1 - 0.4 * sp.cos(2 * t)) * x, "Mathieu")
+    found = ap.periodic(system, {x: 0.0}, np.pi)
+    trace = sum(
+        ap.simulate(system, {name: 1.0}, np.pi, rtol=1e-12).columns[name][-1] for name in ("x", "x.rate")
+    )  # of the matrix of a linear equation
+    wanted = np.roots([1, -trace, 1])
+    np.testing.assert_allclose(np.sort(found.multipliers.real), np.sort(wanted.real), rtol=1e-8)
+    assert found.stable is False
+    support = ground.point(0, 0.02 * sp.cos(w * t))
+    bob = ap.Particle("bob", 1.0, support - 0.3 * ground.rotate("z", a).y)
+    friction = ap.Generalized({a: -0.01 * a.rate})
+    shaken = ap.compile(ap.derive(ap.Model(ground, a, [bob], [ap.Gravity(-9.81 * ground.y), friction])))
+    for rate, stable in ((20.0, False), (300.0, True)):  # a^2 w^2 > 2 g l
+        upright = ap.periodic(shaken.bind({w: rate}), {a: np.pi}, TURN / rate)
+        np.testing.assert_allclose(np.prod(upright.multipliers), np.exp(-0.01 / 0.09 * TURN / rate), rtol=1e-9)
+        assert upright.stable is stable
+
+
+@pytest.mark.parametrize("period", [1e-8, 1e-3, 1e6])
+def test_periods_of_any_length(period):
+    c = TURN / period
+    found = ap.periodic(on_a_line(c * (1 - x**2) * x.rate - c**2 * x), {x: 2.0}, 1.01 * period)
+    assert found.period / period == pytest.approx(6.663286859323 / TURN, rel=1e-9)
+
+
+def test_what_switches_at_a_place_comes_back_there():
+    """A motor with a lag under a relay: between two switches the force does not depend on the place."""
+    push, tau = ap.states("push"), ap.inputs("tau")
+    block = [ap.Particle("block", 1.0, ground.point(x))]
+    model = ap.Model(ground, x, block, [ap.Generalized({x: push - x.rate})], states={push: (tau - push) / 0.3})
+    found = ap.periodic(ap.compile(ap.derive(model)), {x: 0.3}, 3.0, inputs={tau: -sp.sign(x)})
+    assert found.back == ("x",)
+    assert not found.advance
+    half = found.period / 2  # Tsypkin: x = 0 half a period after, with the response to a square wave
+    k = np.arange(1, 200001, 2)
+    response = 1 / (1j * k * np.pi / half * (1j * k * np.pi / half + 1) * (0.3j * k * np.pi / half + 1))
+    np.testing.assert_allclose(np.sum((response / k).imag), 0, atol=1e-9)
+
+
 def test_multipliers_that_are_one_are_told_from_those_that_nearly_are():
     rng = np.random.default_rng(3)
     V = rng.normal(size=(5, 5))

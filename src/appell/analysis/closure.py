@@ -16,11 +16,14 @@ from appell.equations import Equations
 from appell.errors import ModelError
 from appell.motion.events import Event
 from appell.motion.motion import Motion
+from appell.motion.variation import crossing, flow_of
 
 UNSEEN = 1e-9  # share of the largest slope, in natural units, by which nothing depends on a coordinate
 AGAIN = 1e-6  # share of the rates by which what drives a system may miss itself after a period
+STILL = 1e-9  # share of its size below which what a kind of entries goes through is rounding
 FAINT = 1e-4  # share of the largest amplitude of its kind below which one is rounding
 LOOKS, PLACES = 33, 5  # moments at which amplitudes are looked at, and slopes
+FINE = 1e-6  # share of a period to which the nearest one is located
 REACH, TRIED = 0.25, 51  # share of a period by which it may change to come nearer, and at how many times it is tried
 
 
@@ -45,7 +48,7 @@ class Closure:
         self.system = System(self.code, guess.system.values)
         self.labels = [s.label for s in equations.states]
         self.gains = np.array([gains.get(name, 0.0) for name in self.labels])
-        self.units = _amplitudes(equations, self._samples(guess, LOOKS)[1])
+        self.units = _amplitudes(equations, self._samples(guess, LOOKS)[1], float(np.ptp(guess.times)))
         self.let_go = [] if not equations.states else self._unseen(guess, events, gains)
         self.back = [i for i in range(len(self.labels)) if i not in self.let_go]
         self.free = not (guess.law is not None or _in_time(equations, events))
@@ -94,7 +97,12 @@ class Closure:
         while 0 < i < TRIED - 1 and min(off[i - 1], off[i + 1]) < off[i]:
             i += 1 if off[i + 1] < off[i - 1] else -1
         between = times[max(i - 1, 0)], times[min(i + 1, TRIED - 1)]
-        found = minimize_scalar(lambda t: np.sum(self.missed(motion, float(t)) ** 2), bounds=between, method="bounded")
+        found = minimize_scalar(
+            lambda t: np.sum(self.missed(motion, float(t)) ** 2),
+            bounds=between,
+            method="bounded",
+            options={"xatol": FINE * period},
+        )
         return float(found.x) - begin
 
     def corrected(self, state: State, change: np.ndarray, held: Mapping[str, float]) -> State:
@@ -119,18 +127,14 @@ class Closure:
         return times, np.array([self.system.to_x(motion.at(t)) for t in times.tolist()])
 
     def _unseen(self, motion: Motion, events: Sequence[Event], gains: Mapping[str, float]) -> list[int]:
-        """Entries of x on which nothing else depends, neither the equations nor the events."""
-        equations, (times, states) = self.equations, self._samples(motion, PLACES)
-        looked_at = ca.vertcat(ca.SX(0, 1), *_read_by(equations, events))
-        slopes = [
-            np.abs(self.code.jacobian(t, x, self.inputs(motion, t, t), self.p)[0])
-            for t, x in zip(times.tolist(), states, strict=True)
-        ]
-        slope = np.max(slopes, axis=0) * self.units / self.units[:, None]
+        """Entries of x on which nothing else depends: neither the equations, nor the events, nor what switches."""
+        equations = self.equations
+        looked_at, switching = ca.vertcat(ca.SX(0, 1), *_read_by(equations, events)), self._switching(motion)
+        slope = self._slope(motion) * self.units / self.units[:, None]
         found = [
             i
             for i, q in enumerate(equations.coordinates)
-            if q.label not in gains and not ca.depends_on(looked_at, equations.x[i])
+            if q.label not in gains and not ca.depends_on(looked_at, equations.x[i]) and not switching[i]
         ]
         while found:
             others = np.setdiff1d(np.arange(len(self.labels)), found)
@@ -139,6 +143,29 @@ class Closure:
                 break
             found = [i for i, is_seen in zip(found, seen, strict=True) if not is_seen]
         return found
+
+    def _slope(self, motion: Motion) -> np.ndarray:
+        """The greatest slopes of the equations by each entry of x, in all stretches: each may have modes of its own."""
+        ends = np.array([motion.times[0], *(stretch.times[-1] for stretch in motion.stretches)])
+        shares = np.linspace(0.0, 1.0, PLACES + 2)[1:-1]
+        times = (ends[:-1, None] + np.diff(ends)[:, None] * shares).ravel().tolist()
+        slopes = (
+            self.code.jacobian(t, self.system.to_x(motion.at(t)), self.inputs(motion, t, t), self.p)[0] for t in times
+        )
+        return np.maximum.reduce([np.abs(e) for e in slopes])
+
+    def _switching(self, motion: Motion) -> np.ndarray:
+        """On which coordinates it depends when modes change, as a relay that looks at a position."""
+        n, count = len(self.equations.coordinates), len(self.labels)
+        seen, where = np.zeros(n, dtype=bool), tuple(("x", j) for j in range(count))
+        for stretch in motion.stretches:
+            if stretch.guard >= 0:
+                t, numbers = float(stretch.times[-1]), np.append(stretch.p, np.ones(count))
+                w = motion.open_inputs(stretch, np.array([t]))[0]
+                found = crossing(flow_of(stretch), where)(t, stretch.final, w, numbers, np.eye(count))[2]
+                sizes = np.abs(np.array(found)[stretch.guard]) * self.units
+                seen |= sizes[:n] > UNSEEN * np.max(sizes)
+        return seen
 
     def _comes_again(self, motion: Motion) -> bool:
         """Whether equations that depend on time come again after the motion."""
@@ -162,14 +189,23 @@ def _slopes(expressions: ca.SX, equations: Equations) -> ca.SX:
     return ca.densify(ca.jacobian(expressions, equations.x)) if expressions.numel() else ca.SX(0, equations.x.numel())
 
 
-def _amplitudes(equations: Equations, states: np.ndarray) -> np.ndarray:
-    """Half of what each entry of x goes through; its size, or that of its kind, where it hardly moves."""
+def _amplitudes(equations: Equations, states: np.ndarray, period: float) -> np.ndarray:
+    """Half of what each entry of x goes through; its size, or that of its kind, where it hardly moves.
+
+    Args:
+        equations: The equations.
+        states: States along a period.
+        period: How long it is: speeds are measured by what the coordinates are in this time, where all is at rest.
+    """
     half, largest = np.ptp(states, axis=0) / 2, np.max(np.abs(states), axis=0)
     n, m = len(equations.coordinates), len(equations.speeds)
     kinds = [slice(0, n), slice(n, n + m), *(slice(i, i + 1) for i in range(n + m, half.size))]
-    result = np.ones_like(half)
+    result, place = np.ones_like(half), 0.0
     for kind in kinds:
-        typical = np.max(half[kind], initial=0.0) or np.max(largest[kind], initial=0.0) or 1.0
+        size = max(np.max(largest[kind], initial=0.0), place / period if kind.start == n < kind.stop else 0.0)
+        moved = np.max(half[kind], initial=0.0)
+        typical = (moved if moved > STILL * size else size) or 1.0
+        place = typical if kind.start == 0 else place
         result[kind] = np.maximum(half[kind], FAINT * typical)
     return result
 

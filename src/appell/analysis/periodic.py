@@ -178,7 +178,7 @@ class _Search:
                 f"No periodic motion was found next to the guess. The nearest one misses its start by {now.size:.2g} "
                 f"of its amplitudes after {now.period:.6g} s: {_worst(now)}. Give a nearer guess of start and period."
             )
-        if np.linalg.norm(now.rate) * now.period < RESTING:
+        if self.closure.free and np.linalg.norm(now.rate) * now.period < RESTING:
             raise PeriodicError(
                 "The search ended at rest or at a steady motion, where any time is a period. Give a guess of larger "
                 "amplitude, or hold one of its starting values, hold=[...]."
