@@ -114,9 +114,8 @@ def test_an_input_is_given_once(table):
         with pytest.raises(ModelError, match=words):
             ap.simulate(table, until=1.0, inputs=inputs, control=both)
     for over in ({"b": [1.0, 2.0]}, {"b": {"weak": 1.0, "strong": 2.0}}):
-        study = ap.sweep(table, over, until=1.0, points=3, control=both)
-        assert study.outcomes == {"NOT_STARTED": 2}
-        assert study.failures["reason"].str.contains(words).all()
+        with pytest.raises(ModelError, match=words):
+            ap.sweep(table, over, until=1.0, points=3, control=both)
     with pytest.raises(ModelError, match=r"'b' is given by inputs=\.\.\. and cannot be varied as well"):
         ap.sweep(table, {"b": [1.0, 2.0]}, until=1.0, inputs={"b": np.cos})
     with pytest.raises(ModelError, match="'b' is given by a function and cannot be varied as well"):
@@ -127,3 +126,33 @@ def test_an_input_is_given_once(table):
         ap.sweep(table, {"x": [1.0, 2.0]}, until=1.0, inputs={"b": 1.0}, control={"b": ap.t})
     with pytest.raises(ModelError, match=r"gave 2 values for 1 inputs \(a\); formulas give b"):
         ap.simulate(table, until=1.0, inputs={"b": ap.t}, control=both)
+
+
+def said(inputs):
+    return lambda t, state: inputs
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (said({"a": 1.0, "b": 2.0}), "'b' is not an open input that the control could give. There are: a"),
+        (said([1.0, 2.0]), r"gave 2 values for 1 inputs \(a\); formulas give b"),
+        (said({"c": 1.0}), "'c' is not an open input"),
+        (said({"a": "much"}), "The inputs must be numbers"),
+    ],
+)
+def test_a_control_that_suits_no_run_is_refused_before_the_first(table, tmp_path, control, words):
+    """Of a thousand runs each would fail with the same words; nothing is written for a run of that kind."""
+    for over in ({"x": [1.0, 2.0]}, {"control": {"mine": control}}):
+        given = None if "control" in over else control
+        with pytest.raises(ModelError, match=words):
+            ap.sweep(table, over, until=1.0, inputs={"b": ap.t}, control=given, out=tmp_path / "study.zarr")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_control_that_fails_by_itself_fails_its_own_run_alone(table):
+    def control(t, state):
+        return {"a": 1 / state["x"]}
+
+    study = ap.sweep(table, {"x": [0.0, 1.0]}, until=0.1, points=2, control=control, inputs={"b": 0.0})
+    assert study.outcomes == {"RAISED": 1, "DONE": 1}

@@ -87,6 +87,7 @@ class Plan:
                 check_formula(case.system.equations, sp.sympify(formula), by_python=unheld)
         plan = cls(table, which, tuple(runners))
         plan._check_names()
+        plan._ask_laws()
         plan = plan._with_few()
         plan = plan._with_stiffness() if settings.method == "auto" else plan
         return plan._with_machine_code()
@@ -103,6 +104,13 @@ class Plan:
                     f"other values; give it another. Taken are {', '.join((*RESERVED, *varied))}, and the name of "
                     "every quantity with .end behind it."
                 )
+
+    def _ask_laws(self) -> None:
+        """Raise if the Python functions of a case give its inputs wrongly: else every run would say so."""
+        for i, runner in enumerate(self.runners):
+            first = np.flatnonzero(self.which == i)[:1]
+            if first.size:
+                runner.ask(self.values(int(first[0])))
 
     def _with_few(self) -> Plan:
         """Few runs go one by one: told by the whole study, whatever its chunks."""
@@ -158,8 +166,11 @@ class Plan:
 
     def motion(self, run: int) -> Motion:
         """One run as a motion of its own."""
-        values = {name: float(column[0]) for name, column in self.columns([run]).items()}
-        return self.runners[int(self.which[run])].motion(values)
+        return self.runners[int(self.which[run])].motion(self.values(run))
+
+    def values(self, run: int) -> dict[str, float]:
+        """The varied numbers of one run."""
+        return {name: float(column[0]) for name, column in self.columns([run]).items()}
 
     @property
     def runs(self) -> int:

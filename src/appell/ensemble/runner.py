@@ -248,6 +248,26 @@ class Runner:
 
     # One by one.
 
+    def ask(self, values: Mapping[str, float]) -> None:
+        """Raise if what Python functions say at the start of a run is nothing that the inputs could take.
+
+        Args:
+            values: Its varied numbers.
+        """
+        if self.law is None:
+            return
+        try:
+            system, state = self.starts.single(values)
+        except AppellError:  # of this run alone
+            return
+        law = self.law.anew(system)
+        try:
+            law(state.t, state)
+        except ModelError:
+            raise
+        except Exception:  # of the user's own function: every run tells its own
+            return
+
     def alone(self, columns: Mapping[str, np.ndarray]) -> Outcomes:
         """Make runs one by one, whatever they are."""
         count = next(iter(columns.values())).size
