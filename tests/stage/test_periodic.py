@@ -132,6 +132,7 @@ def test_multipliers_are_those_of_differences_in_redundant_coordinates():
         system = ap.compile(ap.derive(model, formulation)).bind()
         start = system.consistent({"q1": 0.17, "q1.rate": 13.0}, given.start)
         found.append(ap.periodic(system, start, 0.48, advance=turns))
+        assert not found[-1].advance
     np.testing.assert_allclose([e.period for e in found], found[0].period, rtol=1e-10)
     np.testing.assert_allclose([e.multipliers[0] for e in found], found[0].multipliers[0], rtol=1e-6)
     assert found[0].stable
@@ -232,11 +233,58 @@ def test_a_rest_under_a_drive_has_multipliers():
         assert upright.stable is stable
 
 
+def test_a_function_that_jumps_drives_as_a_formula_does():
+    tau = ap.inputs("tau")
+    driven = pendulum(ap.Generalized({a: tau - 0.3 * a.rate}))
+    by_function = ap.periodic(driven, {a: 0.0}, np.pi, inputs={tau: lambda s: np.sign(np.sin(2 * s))})
+    by_formula = ap.periodic(driven, {a: 0.0}, np.pi, inputs={tau: sp.sign(sp.sin(2 * t))})
+    np.testing.assert_allclose(by_function.state.array, by_formula.state.array, atol=1e-7)
+    np.testing.assert_allclose(by_function.multipliers, by_formula.multipliers, rtol=1e-5)
+    assert by_formula.missed < 1e-12
+
+
+@pytest.mark.parametrize("rtol", [None, 1e-7])
+def test_what_is_conserved_beside_a_drive_is_not_unstable(rtol):
+    """Two oscillators that do not see each other: one of a period that depends on its amplitude, one that is driven."""
+    pulls = ap.Generalized({x: -x - x**3, y: sp.cos(1.5 * t) - 4.3 * y - 0.3 * y.rate})
+    system = system_of((x, y), [ap.Particle("p", 1.0, ground.point(x, y))], [pulls])
+    found = ap.periodic(system, {x: 0.9}, TURN / 1.5, rtol=rtol)
+    assert found.ones == 2
+    wanted = np.exp(np.roots([1, 0.3, 4.3]) * TURN / 1.5)
+    np.testing.assert_allclose(np.sort_complex(found.multipliers), np.sort_complex(wanted), rtol=1e-6)
+    assert found.stable is None
+    assert "Nothing grows" in found.sentence
+
+
+def test_what_turns_on_is_told_where_nothing_was_found():
+    push = pendulum(ap.Generalized({a: 4 - 0.3 * a.rate}))
+    with pytest.raises(ap.AppellError, match=r"a first went on by 5: if it is to turn, .*advance={'a': 6.28318531}"):
+        ap.periodic(push, {a.rate: 13.5}, 0.48)
+    assert ap.periodic(push, {a.rate: 13.5}, 0.48, advance={"a": TURN}).stable
+
+
 @pytest.mark.parametrize("period", [1e-8, 1e-3, 1e6])
 def test_periods_of_any_length(period):
     c = TURN / period
     found = ap.periodic(on_a_line(c * (1 - x**2) * x.rate - c**2 * x), {x: 2.0}, 1.01 * period)
     assert found.period / period == pytest.approx(6.663286859323 / TURN, rel=1e-9)
+
+
+def test_three_bodies_on_an_eight():
+    """Chenciner and Montgomery 2000; its multipliers on the unit circle decide nothing (Simo 2002)."""
+    q = ap.coordinates("x1 y1 x2 y2 x3 y3")
+    pairs = [(q[i], q[i + 1], q[j], q[j + 1]) for i, j in ((0, 2), (0, 4), (2, 4))]
+    pull = ap.Potential(-sum(1 / sp.sqrt((e - g) ** 2 + (f - h) ** 2) for e, f, g, h in pairs))
+    system = system_of(q, [ap.Particle(f"b{i}", 1.0, ground.point(q[i], q[i + 1])) for i in (0, 2, 4)], [pull])
+    begin, v = (0.97000436, -0.24308753), (-0.93240737, -0.86473146)
+    start = {"x1": begin[0], "y1": begin[1], "x2": -begin[0], "y2": -begin[1]}
+    for i, share in ((1, -0.5), (2, -0.5), (3, 1)):
+        start |= {f"x{i}.rate": share * v[0], f"y{i}.rate": share * v[1]}
+    found = ap.periodic(system, start, 6.3)
+    assert found.period == pytest.approx(6.32591398, abs=1e-6)
+    assert found.ones == 8
+    np.testing.assert_allclose(np.sort(found.multipliers.real)[::2], [-0.29760, 0.99860], atol=1e-4)
+    assert found.sentence == "The first order does not decide whether it is stable."
 
 
 def test_what_switches_at_a_place_comes_back_there():

@@ -51,6 +51,7 @@ class Closure:
         self.units = _amplitudes(equations, self._samples(guess, LOOKS)[1], float(np.ptp(guess.times)))
         self.let_go = [] if not equations.states else self._unseen(guess, events, gains)
         self.back = [i for i in range(len(self.labels)) if i not in self.let_go]
+        self.formulas = guess.law is None
         self.free = not (guess.law is not None or _in_time(equations, events))
         if not (self.free or self._comes_again(guess)):
             raise ModelError(

@@ -17,13 +17,14 @@ MEAN = 1000  # times the noise, up to which their mean may be
 CIRCLE = 1e-6  # distance from the unit circle at which nothing is decided
 
 
-def multipliers(M: np.ndarray, along: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+def multipliers(M: np.ndarray, along: np.ndarray | None = None, noise: float = 10 * EPS) -> tuple[np.ndarray, int]:
     """The eigenvalues that are not one for a reason, the largest first, and how many are.
 
     Args:
         M: What a period makes of displacements, in natural units.
         along: The displacement by a shift in time, of equations that do not depend on time: M leaves it as it is, and
-            what it misses of that is its noise.
+            what it misses of that is noise.
+        noise: Up to which share of its size M is known at best.
 
     Example:
         >>> multipliers(np.array([[1.0, 5.0, 0.0], [1e-14, 1.0, 0.0], [0.0, 0.0, 0.5]]))
@@ -34,7 +35,7 @@ def multipliers(M: np.ndarray, along: np.ndarray | None = None) -> tuple[np.ndar
     even, units = balanced(M)
     found = np.linalg.eigvals(even).astype(complex)
     found = found[np.argsort(np.abs(found - 1), kind="stable")]
-    size, noise = float(np.linalg.norm(even)), 10 * EPS
+    size = float(np.linalg.norm(even))
     if along is not None:
         along = along / units
         noise = max(noise, float(np.linalg.norm(even @ along - along) / (np.linalg.norm(along) * size)))

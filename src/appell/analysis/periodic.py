@@ -18,6 +18,7 @@ from appell.analysis.equilibrium import as_system
 from appell.analysis.floquet import multipliers
 from appell.analysis.periodic_motion import PeriodicMotion
 from appell.analysis.returning import Return
+from appell.analysis.steady import Steady
 from appell.code.starting import starting_state
 from appell.code.state import AtState, State
 from appell.code.system import System
@@ -31,7 +32,11 @@ from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
 
 STEPS = 60  # of Newton's method at most
+TURN = 2 * np.pi
 CLOSED = 1e-9  # what a motion may miss of its start, in natural units, and count as periodic
+SMOOTH, BY_FUNCTIONS = 1e-12, 1e-10  # to which share slopes are integrated, and motions under Python functions
+JAGGED = 1e-6  # what a motion may miss under Python functions, which may jump
+WIDER = 10  # times the relative tolerance, what a motion may miss
 DONE = 1e-13  # below which no step is worth the while
 WORTH = 0.5  # share of what was missed that has to go for another step near the end
 STIFF = 1e9  # damping at which no step helps
@@ -122,11 +127,14 @@ def periodic(
         if name not in values and name != "period":
             raise ModelError(unknown(name, [*values, "period"], f"starting value of {system.model.name!r}"))
     closure = Closure(run(state, period), events, gains, held)
-    found, steps = _Search(run, closure, {name: values[name] for name in held if name != "period"}).found(state, period)
-    others, ones = multipliers(found.map, found.along)
+    finest = (SMOOTH if closure.formulas else BY_FUNCTIONS) if rtol is None else rtol
+    kept = {name: values[name] for name in held if name != "period"}
+    closed = max(CLOSED if closure.formulas else JAGGED, WIDER * finest)
+    found, steps = _Search(run, closure, kept, closed).found(state, period)
+    others, ones = multipliers(found.map, found.along, max(found.size, finest))
     norms = [rows for rows in system.model.constraints if isinstance(rows, QuaternionNorm)]
     turned = {key(e) for rows in norms for e in rows.quaternion}  # attitudes go on as a whole
-    let_go = {closure.labels[i]: i for i in closure.let_go}
+    gone = {closure.labels[i]: float(found.gained[i]) for i in closure.let_go if found.gone(i)}
     return PeriodicMotion(
         motion=found.motion if points == 2 else run(found.state, found.period, points),
         period=found.period,
@@ -135,8 +143,8 @@ def periodic(
         multipliers=others,
         ones=ones,
         free=closure.free,
-        back=tuple(q.label for i, q in enumerate(closure.equations.coordinates) if i not in closure.let_go),
-        advance={name: float(found.gained[i]) for name, i in let_go.items() if name not in turned},
+        back=tuple(q.label for q in closure.equations.coordinates if q.label not in gone),
+        advance={name: gain for name, gain in gone.items() if name not in turned},
     )
 
 
@@ -147,10 +155,13 @@ class _Search:
         run: From a start and a period to a motion.
         closure: What is the same in all runs.
         held: Starting values that stay.
+        closed: What a motion may miss of its start.
     """
 
-    def __init__(self, run: Callable[[State, float], Motion], closure: Closure, held: Mapping[str, float]) -> None:
-        self.run, self.closure, self.held = run, closure, held
+    def __init__(
+        self, run: Callable[[State, float], Motion], closure: Closure, held: Mapping[str, float], closed: float
+    ) -> None:
+        self.run, self.closure, self.held, self.closed = run, closure, held, closed
         self.timed = closure.free and not closure.period_held
 
     def found(self, start: State, period: float) -> tuple[Return, int]:
@@ -171,12 +182,12 @@ class _Search:
                 now, damping = then, damping / 10
             else:
                 damping *= 10
-            if before < CLOSED and now.size > WORTH * before:
+            if before < self.closed and now.size > WORTH * before:
                 break
-        if now.size > CLOSED:
+        if now.size > self.closed:
             raise PeriodicError(
                 f"No periodic motion was found next to the guess. The nearest one misses its start by {now.size:.2g} "
-                f"of its amplitudes after {now.period:.6g} s: {_worst(now)}. Give a nearer guess of start and period."
+                f"of its amplitudes after {now.period:.6g} s: {_worst(now)}. {_advice(first)}"
             )
         if self.closure.free and np.linalg.norm(now.rate) * now.period < RESTING:
             raise PeriodicError(
@@ -200,3 +211,18 @@ def _worst(now: Return) -> str:
     i = now.closure.back[int(np.argmax(np.abs(now.missed)))]
     name, gain = now.closure.labels[i], now.closure.gains[i]
     return f"{name} goes from {now.x[i]:.6g} to {now.final[i]:.6g}" + (f", with {gain:.6g} gained" if gain else "")
+
+
+def _advice(first: Return) -> str:
+    """What to give instead, as the first run shows it."""
+    closure = first.closure
+    angles = Steady(closure.equations).periodic(closure.p)
+    turns = np.round(first.gained[: angles.size] / TURN)
+    for i in closure.back:
+        if i < angles.size and angles[i] and turns[i] and not closure.gains[i]:
+            name = closure.labels[i]
+            return (
+                f"In {first.period:.3g} s {name} first went on by {first.gained[i]:.3g}: if it is to turn, say how "
+                f"far, advance={{{name!r}: {turns[i] * TURN:.9g}}}; otherwise give a nearer guess of start and period."
+            )
+    return "Give a nearer guess of start and period."

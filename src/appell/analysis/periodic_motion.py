@@ -28,8 +28,8 @@ class PeriodicMotion:
         ones: How many are: that of the shift in time, if equations do not depend on time, and those of what is
             conserved and of families.
         free: Whether it may be shifted in time.
-        back: Names of the coordinates that come back, but for what `advance=` said of them.
-        advance: By how much coordinates have gone on, of those that need not come back.
+        back: Names of the coordinates that come back, but for what they were said to gain.
+        advance: By how much coordinates have gone on that need not come back and do not.
     """
 
     motion: Motion
@@ -56,7 +56,7 @@ class PeriodicMotion:
     def sentence(self) -> str:
         """The same in plain words."""
         others = self.ones - self.free
-        if self.stable is None and others and np.max(np.abs(self.multipliers), initial=0.0) < 1:
+        if others and verdict(self.multipliers, 0):
             return "Nothing grows to first order; beside it are others, or something is conserved."
         tends = "Near motions tend to it, up to a shift in time." if self.free else "Near motions tend to it."
         return {True: tends, False: "It is unstable.", None: "The first order does not decide whether it is stable."}[

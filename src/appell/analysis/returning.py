@@ -13,6 +13,7 @@ from appell.motion.sensitivities import transition
 from appell.motion.stretch import Stretch
 from appell.motion.variation import flow_of
 
+FAINT = 1e-9  # share of its amplitude up to which an entry has come back
 FLAT = 1e-10  # share of the largest singular value of a direction that changes nothing
 
 
@@ -45,6 +46,14 @@ class Return:
         """What it misses, as one number."""
         size = float(np.linalg.norm(self.missed))
         return size if np.isfinite(size) else np.inf
+
+    def gone(self, i: int) -> bool:
+        """Whether an entry of x has gone on by more than what others miss.
+
+        Args:
+            i: Its place.
+        """
+        return abs(self.gained[i]) > FAINT * self.closure.units[i]
 
     @cached_property
     def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
