@@ -39,7 +39,8 @@ def test_a_clock_of_a_file(call, tmp_path):
 
 def test_the_library_and_another_principle(call):
     start = "lean=0.3,yaw.rate=0.7,lean.rate=-0.2,spin.rate=3"
-    arguments = ("periodic", "rolling-disk", "--period", 1, "--set", start, "--json")
+    hold = "lean,yaw.rate,lean.rate,spin.rate"  # there are others beside it
+    arguments = ("periodic", "rolling-disk", "--period", 1, "--set", start, "--hold", hold, "--json")
     one, other = (json.loads(call(*arguments, *more).stdout) for more in ((), ("--by", "voronets")))
     assert one["period"] == pytest.approx(other["period"], rel=1e-9)
     assert set(one["advance"]) == {"x", "y", "yaw", "spin"}

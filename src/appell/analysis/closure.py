@@ -23,7 +23,7 @@ AGAIN = 1e-6  # share of the rates by which what drives a system may miss itself
 STILL = 1e-9  # share of its size below which what a kind of entries goes through is rounding
 FAINT = 1e-4  # share of the largest amplitude of its kind below which one is rounding
 LOOKS, PLACES = 33, 5  # moments at which amplitudes are looked at, and slopes
-FINE = 1e-6  # share of a period to which the nearest one is located
+FINE = 1e-4  # share of a period to which the nearest one is searched for
 REACH, TRIED = 0.25, 51  # share of a period by which it may change to come nearer, and at how many times it is tried
 
 
@@ -93,18 +93,20 @@ class Closure:
         """
         begin, end = float(motion.times[0]), float(motion.times[-1])
         times = np.linspace(max(begin + (1 - REACH) * period, begin), end, TRIED)
-        off = np.array([np.linalg.norm(self.missed(motion, t)) for t in times.tolist()])
+
+        def off(t: float) -> float:
+            return float(np.sum(self.missed(motion, float(t)) ** 2))
+
+        tried = np.array([off(t) for t in times.tolist()])
         i = int(np.argmin(np.abs(times - begin - period)))
-        while 0 < i < TRIED - 1 and min(off[i - 1], off[i + 1]) < off[i]:
-            i += 1 if off[i + 1] < off[i - 1] else -1
-        between = times[max(i - 1, 0)], times[min(i + 1, TRIED - 1)]
-        found = minimize_scalar(
-            lambda t: np.sum(self.missed(motion, float(t)) ** 2),
-            bounds=between,
-            method="bounded",
-            options={"xatol": FINE * period},
-        )
-        return float(found.x) - begin
+        while 0 < i < TRIED - 1 and min(tried[i - 1], tried[i + 1]) < tried[i]:
+            i += 1 if tried[i + 1] < tried[i - 1] else -1
+        h, between = FINE * period, (times[max(i - 1, 0)], times[min(i + 1, TRIED - 1)])
+        found = float(minimize_scalar(off, bounds=between, method="bounded", options={"xatol": h}).x)
+        earlier, here, later = (off(t) for t in (found - h, found, min(found + h, end)))
+        bend = earlier - 2 * here + later  # of the parabola, which knows the least place better than values do
+        vertex = h * (earlier - later) / (2 * bend) if bend > 0 else 0.0
+        return found + (vertex if abs(vertex) < h else 0.0) - begin
 
     def corrected(self, state: State, change: np.ndarray, held: Mapping[str, float]) -> State:
         """The state on the constraints next to another one.
