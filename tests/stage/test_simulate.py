@@ -401,6 +401,21 @@ WRONG = {
         ModelError,
         r"gave 2 values for 1 inputs \(u\)",
     ),
+    "a control that returns nothing": (
+        lambda s: ap.simulate(s, control=lambda t, state: None),
+        ModelError,
+        "The control returned nothing; end it with `return` and a value for u",
+    ),
+    "a control of what a formula gives": (
+        lambda s: ap.simulate(s, inputs={u: ap.t}, control=lambda t, state: {"u": 1}),
+        ModelError,
+        "The control gives 'u', which is given or varied by itself",
+    ),
+    "a control with nothing left to it": (
+        lambda s: ap.simulate(s, inputs={u: ap.t}, control=lambda t, state: [1]),
+        ModelError,
+        "gave 1 value where no input is left to it; formulas give u",
+    ),
     "a control of unknown inputs": (
         lambda s: ap.simulate(s, control=lambda t, state: {"v": 1}),
         ModelError,

@@ -135,7 +135,8 @@ def said(inputs):
 @pytest.mark.parametrize(
     ("control", "words"),
     [
-        (said({"a": 1.0, "b": 2.0}), "'b' is not an open input that the control could give. There are: a"),
+        (said({"a": 1.0, "b": 2.0}), "The control gives 'b', which is given or varied by itself"),
+        (said(None), "The control returned nothing"),
         (said([1.0, 2.0]), r"gave 2 values for 1 inputs \(a\); formulas give b"),
         (said({"c": 1.0}), "'c' is not an open input"),
         (said({"a": "much"}), "The inputs must be numbers"),

@@ -280,6 +280,15 @@ def test_a_control_of_a_file_may_be_formulas(call, file):
     assert "The file gives u in `inputs` and in `control`; leave out one of them." in call("run", file).stderr
 
 
+@pytest.mark.parametrize("own", ["{u: ap.parameters('gain') * x}", "lambda t, state: -3 * state['x']"])
+@pytest.mark.parametrize("other", ["{u: 3 * x}", "lambda t, state: 3 * state['x']"])
+def test_a_control_that_is_varied_takes_the_place_of_that_of_the_file(call, file, own, other):
+    """Whether formulas or functions: a varied push of 3 x leaves x'' = -x of a spring of 4, the file's own does not."""
+    file.write_text(file.read_text() + f"control = {own}\nchoices = {{'control': {{'other': {other}}}}}\n")
+    swept = strict(call("sweep", file, "--over", "control=other", "--over", "m=1", "--json").stdout)["final"]["x"]
+    assert swept["mean"] == pytest.approx(np.cos(2), abs=1e-7)
+
+
 def test_a_file_may_import_its_neighbours(call, file):
     (file.parent / "neighbour_of_block.py").write_text("stiffness = 9.0\n")
     file.write_text("from neighbour_of_block import stiffness\n" + file.read_text().replace("k: 4.0", "k: stiffness"))

@@ -28,7 +28,11 @@ ROBOTS = (".urdf", ".xml", ".sdf", ".xacro")  # files of robots; what is in them
 
 @dataclass(frozen=True)
 class Case:
-    """A model and what its file says about running it; its name if it is of the library."""
+    """A model and what its file says about running it; its name if it is of the library.
+
+    Attributes:
+        controlled: Those of the inputs whose formulas the file gives as its `control`.
+    """
 
     model: Any
     name: str = ""
@@ -38,6 +42,7 @@ class Case:
     inputs: dict[Any, Any] = field(default_factory=dict)
     control: Any = None
     control_rate: float | None = None
+    controlled: frozenset[Any] = frozenset()
     choices: dict[str, dict[str, Any]] = field(default_factory=dict)
     about: str = ""
 
@@ -48,6 +53,11 @@ class Case:
 
         found = {s for law in self.inputs.values() for s in getattr(law, "free_symbols", ())}
         return sorted((s for s in found - {*self.model.parameters} if isinstance(s, Parameter)), key=str)
+
+    def without_control(self) -> Case:
+        """The same where another control takes the place of that of the file, be it a function or formulas."""
+        left = {name: law for name, law in self.inputs.items() if name not in self.controlled}
+        return replace(self, inputs=left, control=None, controlled=frozenset())
 
 
 def read_case(name: str, by: str | None = None) -> Case:
@@ -120,15 +130,17 @@ def _of_file(name: str, path: Path) -> Case:
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
     _tell_misspelt(name, defined)
-    inputs, control = _laws(_inputs(name, defined.get("inputs")), _control(name, defined.get("control")))
+    control = _control(name, defined.get("control"))
+    inputs, function = _laws(_inputs(name, defined.get("inputs")), control)
     return Case(
         model=found,
         formulation=defined.get("formulation"),
         events=_events(name, defined.get("events", ())),
         outputs=_outputs(name, defined.get("outputs", {})),
         inputs=inputs,
-        control=control,
+        control=function,
         control_rate=defined.get("control_rate"),
+        controlled=frozenset(control) if isinstance(control, Mapping) else frozenset(),
         choices=_choices(name, defined.get("choices", {}), found),
     )
 

@@ -67,6 +67,7 @@ def sweep(
     with errors(as_json):
         case = read_case(name, by)
         varied = read_over(over, case.choices)
+        case = case.without_control() if "control" in varied else case
         case, given = set_case(case, settings, varied)
         if "start" in varied and given.start:
             raise ModelError(
@@ -91,7 +92,7 @@ def sweep(
             workers=workers, cluster=cluster, max_steps=max_steps, corners=corners, rate=case.control_rate,
             columns=None if columns is None else read_names(columns),
             inputs=case.inputs,
-            control=None if "control" in varied else case.control,
+            control=case.control,
         )  # fmt: skip
         deliver(
             as_json,

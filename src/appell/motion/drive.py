@@ -40,23 +40,25 @@ class Law:
     def __call__(self, t: float, state: State) -> np.ndarray:
         """Values of the open inputs."""
         equations = self.system.equations
-        order = [w.label for w in equations.inputs]
+        order, closed = [w.label for w in equations.inputs], [w.label for w in equations.closed]
         values = {label: self.system.values.get(label, np.nan) for label in order}
         values.update({label: function(t) for label, function in self.functions.items()})
         given = self.control(t, state) if self.control is not None else {}
+        if given is None:
+            raise ModelError(f"The control returned nothing; end it with `return` and a value for {', '.join(order)}.")
         if not isinstance(given, Mapping):
             column = np.atleast_1d(given).ravel()
             if column.size != len(order):
-                closed = ", ".join(w.label for w in equations.closed)
+                wanted = f"for {len(order)} inputs ({', '.join(order)})" if order else "where no input is left to it"
                 raise ModelError(
-                    f"The control gave {column.size} values for {len(order)} inputs ({', '.join(order)})"
-                    + (f"; formulas give {closed}." if closed else ".")
+                    f"The control gave {column.size} value{'s' * (column.size != 1)} {wanted}"
+                    + (f"; formulas give {', '.join(closed)}." if closed else ".")
                 )
             given = dict(zip(order, column, strict=True))
         for name, value in given.items():
-            if key(name) not in order:
+            if key(name) not in (*order, *closed):
                 raise ModelError(unknown(key(name), order, "open input that the control could give"))
-            if key(name) in self.elsewhere:
+            if key(name) in closed or key(name) in self.elsewhere:
                 raise ModelError(TWICE.format(key(name)))
             values[key(name)] = value
         try:
