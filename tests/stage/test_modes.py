@@ -89,6 +89,19 @@ def test_a_run_begins_in_the_mode_where_coordinates_run():
         np.testing.assert_allclose(moved, 1e-5 * np.cos(mode.root.imag * motion.times), atol=1e-9)
 
 
+def test_an_amplitude_beyond_the_constraints_is_refused():
+    x, y = ap.coordinates("x y")
+    rod = ap.Holonomic(x**2 + y**2 - 1)
+    bob = ap.Particle("bob", 1.0, ground.point(x, y))
+    model = ap.Model(ground, (x, y), [bob], [ap.Gravity(-9.81 * ground.y)], [rod], name="pendulum")
+    mode = ap.linearize(ap.equilibrium(model, {y: -1})).modes[0]
+    assert mode.start(0.8)["y"] == pytest.approx(-0.6)
+    with pytest.raises(
+        ap.AppellError, match=r"do not let 'pendulum' be moved by 1.5 .* smaller amplitude, start\(0.1\)"
+    ):
+        mode.start(1.5)
+
+
 def test_a_rotor_whirls_both_ways():
     """(A s^2 + k) a + C W s b = 0: backward and forward whirl, the axes a quarter of a turn apart."""
     a, b, spin = ap.coordinates("a b spin", "rad")

@@ -261,6 +261,12 @@ def test_what_turns_on_is_told_where_nothing_was_found():
     with pytest.raises(ap.AppellError, match=r"a first went on by 5: if it is to turn, .*advance={'a': 6.28318531}"):
         ap.periodic(push, {a.rate: 13.5}, 0.48)
     assert ap.periodic(push, {a.rate: 13.5}, 0.48, advance={"a": TURN}).stable
+    driven = pendulum(ap.Generalized({a: 4 + 0.1 * sp.cos(TURN * t / 0.48) - 0.3 * a.rate}))
+    with pytest.raises(ap.AppellError, match=r"In 0.48 s a first went on by 6.\d+: if it is to turn, .*a': 6.28318531"):
+        ap.periodic(driven, {a.rate: 13.5}, 0.48)
+    off = on_a_line(10 * (1 + 0.01 * sp.cos(TURN * t)) - 0.1 * x.rate + 0.01 * x)
+    with pytest.raises(ap.AppellError, match=r"goes from [^ ]* to [^ ]*\. Give a nearer guess"):
+        ap.periodic(off, {x.rate: 13.5}, 1.0, hold=["x", "x.rate"])
 
 
 @pytest.mark.parametrize("period", [1e-8, 1e-3, 1e6])

@@ -12,7 +12,7 @@ import scipy.linalg
 
 from appell.analysis.roots import ROUNDING, SPREAD, blurred
 from appell.code.state import State
-from appell.errors import EquilibriumError
+from appell.errors import EquilibriumError, InconsistentStartError
 from appell.model.values import number
 from appell.motion.drive import Drive
 from appell.motion.motion import Motion
@@ -65,7 +65,13 @@ class Mode:
         keep = {name: lin.tangent.value(name) + size * e.real for name, e in self.eta.items()}
         keep |= {name: rest[name] for name in lin.dropped}
         near = State(lin.model, self._states(size, self.root, np.zeros(1))[0], rest.t).to_dict()
-        return lin.at.system.consistent(keep, {name: e for name, e in near.items() if name not in keep}, rest.t)
+        try:
+            return lin.at.system.consistent(keep, {name: e for name, e in near.items() if name not in keep}, rest.t)
+        except InconsistentStartError:
+            raise InconsistentStartError(
+                f"The constraints do not let {lin.model.name!r} be moved by {size:.3g} along this shape; give a "
+                f"smaller amplitude, start({size / 10:.1g})."
+            ) from None
 
     def animate(self, path: str | Path | None = None, amplitude: float | None = None, look: Any = None) -> Any:
         """The shape in motion, neither growing nor dying away, on the constraints.

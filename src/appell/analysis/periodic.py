@@ -18,7 +18,6 @@ from appell.analysis.equilibrium import as_system
 from appell.analysis.floquet import multipliers
 from appell.analysis.periodic_motion import PeriodicMotion
 from appell.analysis.returning import Return
-from appell.analysis.steady import Steady
 from appell.code.starting import starting_state
 from appell.code.state import AtState, State
 from appell.code.system import System
@@ -43,7 +42,7 @@ STIFF = 1e9  # damping at which no step helps
 NEAR = 1e-3  # what is missed, from which on the period is chosen anew after every step
 FARTHEST = 0.3  # of an amplitude and of the period, the most that a step changes
 SHORTEST = 0.05  # share of the guess that a period must keep
-RESTING = 1e-6  # share of its amplitudes that a motion has left when it has died away
+RESTING = 1e-4  # share of its amplitudes that a motion has left when it has died away
 
 
 def periodic(
@@ -216,13 +215,12 @@ def _worst(now: Return) -> str:
 def _advice(first: Return) -> str:
     """What to give instead, as the first run shows it."""
     closure = first.closure
-    angles = Steady(closure.equations).periodic(closure.p)
-    turns = np.round(first.gained[: angles.size] / TURN)
-    for i in closure.back:
-        if i < angles.size and angles[i] and turns[i] and not closure.gains[i]:
+    for i in closure.back[: len(closure.equations.coordinates)]:
+        turns = round(first.gained[i] / TURN)
+        if turns and not closure.gains[i] and first.unmoved(i, turns * TURN):
             name = closure.labels[i]
             return (
                 f"In {first.period:.3g} s {name} first went on by {first.gained[i]:.3g}: if it is to turn, say how "
-                f"far, advance={{{name!r}: {turns[i] * TURN:.9g}}}; otherwise give a nearer guess of start and period."
+                f"far, advance={{{name!r}: {turns * TURN:.9g}}}; otherwise give a nearer guess of start and period."
             )
     return "Give a nearer guess of start and period."

@@ -55,6 +55,18 @@ class Return:
         """
         return abs(self.gained[i]) > FAINT * self.closure.units[i]
 
+    def unmoved(self, i: int, gain: float) -> bool:
+        """Whether nothing changes with a gain of an entry of x, as of an angle by a turn.
+
+        Args:
+            i: Its place.
+            gain: By how much it goes on.
+        """
+        x, stretch = self.x.copy(), self.motion.stretches[0]
+        x[i] += gain
+        here, there = (self._rate(self.t, e, stretch) for e in (self.x, x))
+        return bool(np.max(np.abs(there - here)) <= FAINT * np.max(np.abs(here)))
+
     @cached_property
     def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """See `Closure.directions`."""
