@@ -109,8 +109,20 @@ class Mode:
 
         w = np.array([self.lin.at.inputs.get(s.label, 0.0) for s in system.equations.inputs])
         stretch = Stretch(code=system.code, w=w, p=system.p, times=times, dense=dense, final=dense(times[-1:])[:, 0])
-        words = "a shape of the first approximation"
-        return Motion.of_run(system, [stretch], Outcome.DONE, "", "mode", words, [], [], 0.0, times, {}, Drive())
+        return Motion.of_run(
+            system,
+            [stretch],
+            Outcome.DONE,
+            detail="",
+            method="mode",
+            reason="a shape of the first approximation",
+            occurrences=[],
+            switches=[],
+            seconds=0.0,
+            grid=times,
+            outputs={},
+            drive=Drive(),
+        )
 
     def __repr__(self) -> str:
         if self.root.imag:
