@@ -205,6 +205,26 @@ def test_a_coordinate_without_inertia():
     np.testing.assert_array_equal(motion.times, [0.0])
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_an_inertia_that_is_no_number_is_not_called_singular(many):
+    """The moment of inertia 1 + sqrt(l - theta) ends where the angle comes to l: a root, not a lack of inertia."""
+    theta, l = ap.coordinates("theta", "rad"), ap.parameters("l")
+    frame = ap.Frame("ground").pin(theta)
+    wheel = ap.RigidBody("wheel", 1, frame.origin, frame, (0, 0, 1 + sp.sqrt(l - theta)))
+    model = ap.Model(frame.parent, theta, [wheel], [ap.Generalized({theta: 1})])
+    system = ap.compile(ap.derive(model)).bind({l: -1.0})
+    if many:
+        study = ap.sweep(system, {l: [-1.0] * 10}, start={theta: 0.5, theta.rate: 2.0}, until=1.0)
+        assert study.outcomes == {"NOT_FINITE": 10}
+        words = study.failures["reason"][0]
+    else:
+        motion = ap.simulate(system, {theta: 0.5, theta.rate: 2.0}, until=1.0)
+        assert motion.outcome is ap.Outcome.NOT_FINITE
+        words = motion.detail
+    assert "a length, an angle or a mass is not finite there" in words
+    assert "no inertia" not in words
+
+
 @pytest.mark.parametrize("method", ["taylor", "dop853"])
 def test_inertia_that_vanishes_on_the_way(method):
     """A bead whose place is cos(angle) on a line: at angle = 0 the angle moves nothing."""

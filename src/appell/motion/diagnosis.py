@@ -30,6 +30,7 @@ BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for 
 
 MORE_STEPS = "give a larger max_steps"
 GROWING = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+UNDEFINED = "a division by zero, a root of a negative number; a length that comes to zero is written r.norm"
 REGULARIZE = (
     "if friction holds it there, write v/sqrt(v**2 + e**2) with a small e instead of v/|v| to go on, and "
     "sqrt(Max(z, 0)) for a level z that runs dry"
@@ -231,13 +232,14 @@ def likely_cause(
         speeds: The speeds, whose derivatives are the first of y.
         beyond: What x' would be a little further on.
     """
-    condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
-    if matrix.size and not (condition < REGULAR):
+    if not np.all(np.isfinite(matrix)):
+        return None, f"a length, an angle or a mass is not finite there ({UNDEFINED})"
+    condition = np.linalg.cond(matrix) if matrix.size else 1.0
+    if not (condition < REGULAR):
         words = f"its condition number is {condition:.2g}; {without_inertia(matrix, speeds)} has no inertia there"
         return Outcome.SINGULAR, words
     if not np.all(np.isfinite(forcing)):
-        words = "a division by zero, a root of a negative number; a length that comes to zero is written r.norm"
-        return None, f"a force or a constraint is not finite there ({words})"
+        return None, f"a force or a constraint is not finite there ({UNDEFINED})"
     if any(np.any(np.isnan(rate)) for rate in beyond):
         return None, "a force or a constraint has no value just beyond (a root or a logarithm of a negative number)"
     return None, GROWING
