@@ -269,6 +269,20 @@ def test_what_turns_on_is_told_where_nothing_was_found():
         ap.periodic(off, {x.rate: 13.5}, 1.0, hold=["x", "x.rate"])
 
 
+@pytest.mark.parametrize("width", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("guess", [5.1, 6.0, 7.0, 8.2])
+def test_a_guess_of_the_period_may_be_off_by_a_quarter(width, guess):
+    found = ap.periodic(on_a_line((1 - x**2) * x.rate - x), {x: width}, guess)
+    assert found.period == pytest.approx(6.66328685932313, rel=1e-10)
+
+
+def test_a_relaxation_oscillation_is_found_by_running_on():
+    """mu = 1000: (3 - 2 ln 2) mu + 3 * 2.33811 mu^(-1/3) + ... (Dorodnitsyn 1947)."""
+    found = ap.periodic(on_a_line(1000 * (1 - x**2) * x.rate - x), {x: 2.0}, 1600.0)
+    assert found.period == pytest.approx((3 - 2 * np.log(2)) * 1000 + 7.01432 / 10, abs=0.1)
+    assert found.stable
+
+
 @pytest.mark.parametrize("period", [1e-8, 1e-3, 1e6])
 def test_periods_of_any_length(period):
     c = TURN / period

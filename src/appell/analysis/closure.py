@@ -23,8 +23,8 @@ AGAIN = 1e-6  # share of the rates by which what drives a system may miss itself
 STILL = 1e-9  # share of its size below which what a kind of entries goes through is rounding
 FAINT = 1e-4  # share of the largest amplitude of its kind below which one is rounding
 LOOKS, PLACES = 33, 5  # moments at which amplitudes are looked at, and slopes
-FINE = 1e-4  # share of a period to which the nearest one is searched for
-REACH, TRIED = 0.25, 51  # share of a period by which it may change to come nearer, and at how many times it is tried
+FINE = 1e-6  # share of a period to which the nearest one is searched for
+REACH, TRIED = 0.25, 51  # share of a period by which a guess of it may be off, and at how many times it is tried
 
 
 class Closure:
@@ -92,7 +92,7 @@ class Closure:
             period: The guess.
         """
         begin, end = float(motion.times[0]), float(motion.times[-1])
-        times = np.linspace(max(begin + (1 - REACH) * period, begin), end, TRIED)
+        times = np.linspace(begin + period / (1 + REACH), end, TRIED)
 
         def off(t: float) -> float:
             return float(np.sum(self.missed(motion, float(t)) ** 2))
@@ -106,7 +106,7 @@ class Closure:
         earlier, here, later = (off(t) for t in (found - h, found, min(found + h, end)))
         bend = earlier - 2 * here + later  # of the parabola, which knows the least place better than values do
         vertex = h * (earlier - later) / (2 * bend) if bend > 0 else 0.0
-        return found + (vertex if abs(vertex) < h else 0.0) - begin
+        return min(begin + period, found, found + vertex if abs(vertex) < h else found, key=off) - begin
 
     def corrected(self, state: State, change: np.ndarray, held: Mapping[str, float]) -> State:
         """The state on the constraints next to another one.

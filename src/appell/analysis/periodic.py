@@ -162,6 +162,7 @@ class _Search:
     ) -> None:
         self.run, self.closure, self.held, self.closed = run, closure, held, closed
         self.timed = closure.free and not closure.period_held
+        self.loose = not closure.held
 
     def found(self, start: State, period: float) -> tuple[Return, int]:
         """The return that closes next to a first one, and in how many steps it was found."""
@@ -169,14 +170,9 @@ class _Search:
         damping, steps = 1.0, 0
         while now.size > DONE and steps < STEPS and damping < STIFF:
             steps += 1
-            change, longer = now.step(damping, self.timed)
-            most = max(FARTHEST, np.max(np.abs(change) / self.closure.units, initial=0.0), abs(longer) / now.period)
-            share, before = FARTHEST / most, now.size
-            try:
-                state = self.closure.corrected(now.state, share * change, self.held)
-                then = self._tried(state, now.period + share * longer, now.size > NEAR)
-            except AppellError:
-                then = None
+            before, then = now.size, self._stepped(now, damping)
+            if self.loose and before > NEAR and (then is None or then.size > WORTH * before):
+                then = min((e for e in (then, self._later(now)) if e is not None), key=lambda e: e.size, default=None)
             if then is not None and then.size < before and then.period > SHORTEST * first.period:
                 now, damping = then, damping / 10
             else:
@@ -195,11 +191,32 @@ class _Search:
             )
         return now, steps
 
+    def _stepped(self, now: Return, damping: float) -> Return | None:
+        """The return after a step of Newton's method; None if its motion breaks off."""
+        change, longer = now.step(damping, self.timed)
+        most = max(FARTHEST, np.max(np.abs(change) / self.closure.units, initial=0.0), abs(longer) / now.period)
+        share = FARTHEST / most
+        try:
+            state = self.closure.corrected(now.state, share * change, self.held)
+            return self._tried(state, now.period + share * longer, now.size > NEAR)
+        except AppellError:
+            return None
+
+    def _later(self, now: Return) -> Return | None:
+        """The return from where a return ended: what tends to a periodic motion comes nearer by itself."""
+        change = np.zeros_like(now.x)
+        back = self.closure.back
+        change[back] = now.missed * self.closure.units[back]
+        try:
+            return self._tried(self.closure.corrected(now.state, change, {}), now.period, far=True)
+        except AppellError:
+            return None
+
     def _tried(self, state: State, period: float, far: bool) -> Return:
         """A run over a period; of those next to it the one that comes nearest, far away."""
         if far and self.timed:
             try:
-                period = self.closure.nearest(self.run(state, (1 + REACH) * period), period)
+                period = self.closure.nearest(self.run(state, period / (1 - REACH)), period)
             except PeriodicError:  # it does not last any longer
                 pass
         return Return(self.closure, self.run(state, period))
