@@ -7,25 +7,6 @@ import appell as ap
 from appell.errors import EquilibriumError
 
 
-def vehicle():
-    """A car in the place of its rear axle, driven and steered, with a trailer hitched there."""
-    x, y, heading, steer, trailer = ap.coordinates("x y heading steer trailer")
-    push, turn = ap.inputs("push turn")
-    ground = ap.Frame("ground")
-    car = ground.at(ground.point(x, y, 0)).rotate("z", heading)
-    front, behind = car.at(car.point(2.5, 0, 0)).rotate("z", steer), car.rotate("z", trailer)
-    body = ap.RigidBody("body", 2000, car.point(1.2, 0, 0), car, (0, 0, 2500))
-    fork = ap.RigidBody("fork", 60, front.origin, front, (0, 0, 4))
-    load = ap.RigidBody("load", 900, behind.point(-2.5, 0, 0), behind, (0, 0, 900))
-    axles = [
-        ap.Rolling(body, car.origin, along=[car.y], name="rear"),
-        ap.Rolling(fork, front.origin, along=[front.y], name="front"),
-        ap.Rolling(load, behind.point(-3, 0, 0), along=[behind.y], name="axle"),
-    ]
-    drives = [ap.Force(push * car.x, body, name="engine"), ap.Torque(turn * ground.z, fork, body, name="steering")]
-    return ap.Model(ground, (x, y, heading, steer, trailer), [body, fork, load], drives, axles, name="vehicle")
-
-
 def momentum_of_a_disk(m, r, g, lean, yaw_rate, spin_rate):
     """What Euler's equation leaves of a thin disk whose centre goes round with its heading, at heading zero."""
     up, axle = np.array([0, -np.sin(lean), np.cos(lean)]), np.array([0, np.cos(lean), np.sin(lean)])
@@ -61,9 +42,9 @@ def test_a_disk_rolls_in_a_circle_by_eulers_equation(wanted, inputs):
     assert condition.holds
 
 
-def test_a_vehicle_turns_about_a_point_on_its_axles():
+def test_a_vehicle_turns_about_a_point_on_its_axles(vehicle):
     """Ackermann's centre: the rear axle at L / tan(steer) from it, the trailer's at the leg of that and its length."""
-    turn = ap.equilibrium(vehicle(), {"x.rate": 5.0, "steer": 0.3})
+    turn = ap.equilibrium(vehicle, {"x.rate": 5.0, "steer": 0.3})
     radius = 2.5 / np.tan(0.3)
     assert turn["heading.rate"] == pytest.approx(5 / radius, rel=1e-12)
     assert turn["trailer"] == pytest.approx(-np.arcsin(3 / radius), rel=1e-12)
@@ -77,9 +58,9 @@ def test_a_vehicle_turns_about_a_point_on_its_axles():
     assert back.columns["trailer"][-1] == pytest.approx(turn["trailer"], abs=1e-5)
 
 
-def test_reactions_of_a_turn_hold_the_masses_in_it():
+def test_reactions_of_a_turn_hold_the_masses_in_it(vehicle):
     """The rows of the axles push sideways: together what takes the masses round, and along the wheels nothing."""
-    turn = ap.equilibrium(vehicle(), {"x.rate": 5.0, "steer": 0.3, "heading": 0.0})
+    turn = ap.equilibrium(vehicle, {"x.rate": 5.0, "steer": 0.3, "heading": 0.0})
     system = turn.system
     loads = ap.simulate(system, turn, until=0.1, points=2).reactions()
     for name, value in turn.multipliers.items():
@@ -118,9 +99,9 @@ def test_a_skate_with_drag_needs_a_force_and_a_torque():
     assert (family.freedom, len(family.branches)) == (1, 1)
 
 
-def test_a_heading_on_a_slope_is_not_left_aside():
+def test_a_heading_on_a_slope_is_not_left_aside(vehicle):
     """Weight along the ground tells one heading from another: nothing goes round steadily."""
-    model = vehicle()
+    model = vehicle
     slope = model.add(ap.Gravity(-1.0 * model.ground.x))
     with pytest.raises(EquilibriumError, match="No steady motion in a circle"):
         ap.equilibrium(slope, {"x.rate": 5.0, "steer": 0.3})

@@ -39,30 +39,10 @@ def test_what_the_constraints_tie_to_a_reference_needs_no_formula():
     np.testing.assert_allclose(total, [3 * a, 3 * 9.81], rtol=0, atol=1e-4)
 
 
-def lorry():
-    """A car in the place of its rear axle, driven and steered, with a trailer hitched there."""
-    x, y, heading, steer, trailer = ap.coordinates("x y heading steer trailer")
-    push, turn = ap.inputs("push turn")
-    ground = ap.Frame("ground")
-    car = ground.at(ground.point(x, y, 0)).rotate("z", heading)
-    front, behind = car.at(car.point(2.5, 0, 0)).rotate("z", steer), car.rotate("z", trailer)
-    body = ap.RigidBody("body", 2000, car.point(1.2, 0, 0), car, (0, 0, 2500))
-    wheels = ap.RigidBody("wheels", 60, front.origin, front, (0, 0, 4))
-    load = ap.RigidBody("load", 900, behind.point(-2.5, 0, 0), behind, (0, 0, 900))
-    axles = [
-        ap.Rolling(body, car.origin, along=[car.y], name="rear"),
-        ap.Rolling(wheels, front.origin, along=[front.y], name="front"),
-        ap.Rolling(load, behind.point(-3, 0, 0), along=[behind.y], name="axle"),
-    ]
-    drives = [ap.Force(push * car.x, body, name="engine"), ap.Torque(turn * ground.z, wheels, body, name="steering")]
-    return ap.Model(ground, (x, y, heading, steer, trailer), [body, wheels, load], drives, axles, name="lorry")
-
-
-def test_a_path_gives_the_heading_and_this_the_angle_of_steering():
+def test_a_path_gives_the_heading_and_this_the_angle_of_steering(vehicle):
     """Rows on velocities demand places where all their rates are given, one after the other."""
-    model = lorry()
     path = {"x": 5 * ap.t, "y": 2 * sp.sin(ap.t)}
-    run = ap.track(ap.compile(ap.derive(model)), path, ComputedTorque(model, 3.0), until=4.0)
+    run = ap.track(ap.compile(ap.derive(vehicle)), path, ComputedTorque(vehicle, 3.0), until=4.0)
     t = run.motion.times
     speed, turning = np.hypot(5, 2 * np.cos(t)), -10 * np.sin(t) / (25 + 4 * np.cos(t) ** 2)
     by_hand = np.array([5 * t, 2 * np.sin(t), np.arctan2(2 * np.cos(t), 5), np.arctan(2.5 * turning / speed)]).T

@@ -19,7 +19,7 @@ from appell.analysis.equilibrium_search import ENOUGH, NOTHING, Wishes
 from appell.analysis.ignorable import blind
 from appell.analysis.linearize import split_at
 from appell.analysis.steady import Steady
-from appell.analysis.tangent import Tangent
+from appell.analysis.tangent import Tangent, kept
 from appell.code.code import Code
 from appell.code.state import State
 from appell.code.system import System
@@ -103,12 +103,7 @@ class _Search:
         loose = [i for i, name in enumerate(self.names) if i >= n or name not in gone]
         self.unknown = np.array([*loose, *(len(self.names) + opened.index(w) for w in opened if w in wishes.free)])
         t, x, w, p = eqs.arguments
-        m = eqs.mechanics
-        rows = [m.c[m.position_rows.index(i)] for i in eqs.split.rows if i in m.position_rows]
-        rows += [
-            eqs.chart.in_speeds(m.e[i]) for i in eqs.split.rows if eqs.chart.redundant and i not in m.acceleration_rows
-        ]
-        column = ca.substitute(ca.densify(ca.vertcat(eqs.xdot, *rows)), t, ca.SX(0.0))
+        column = ca.substitute(ca.densify(ca.vertcat(eqs.xdot, kept(eqs))), t, ca.SX(0.0))
         both = ca.vertcat(x, w)
         self.function = Numeric(ca.Function("turning", [both, p], [column, ca.densify(ca.jacobian(column, both))]))
         _, x0, w0, self.p = tangent.numbers
